@@ -247,6 +247,22 @@ def test_a_value_that_cannot_be_set_changes_nothing(tmp_path):
     assert (tmp_path / "a.b2nd").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["a.b2nd", "a.blp", "a.npy"])
+def test_an_array_without_dimensions(tmp_path, name):
+    blosc_frame.save(tmp_path / name, np.array(5, ">i4"))
+    with blosc_frame.open(tmp_path / name, mode="r" if name == "a.npy" else "r+") as array:
+        for value, key in enumerate([(), ...]) if name != "a.npy" else ():
+            array[key] = value + 5
+            assert array[()] == value + 5
+        for whole in (array[...], np.asarray(array)):
+            assert isinstance(whole, np.ndarray) and (whole.shape, whole.dtype) == ((), np.dtype(">i4"))
+        assert not isinstance(array[()], np.ndarray)
+    blosc_frame.save(tmp_path / "b.b2nd", np.arange(3))
+    with blosc_frame.open(tmp_path / "b.b2nd", mode="r+") as array:
+        array[1, ...] = 9
+        assert isinstance(array[1, ...], np.ndarray) and array[1, ...].shape == () and array[1] == 9
+
+
 def test_closing(tmp_path, series):
     blosc_frame.save(tmp_path / "a.b2nd", series, metadata={"unit": "K"})
     with blosc_frame.open(tmp_path / "a.b2nd") as array:

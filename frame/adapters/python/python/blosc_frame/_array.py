@@ -9,6 +9,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from types import EllipsisType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -178,7 +179,9 @@ class Array:
         box, within = self._box(key)
         # Other containers are changed by whole rows.
         written = box if self.kind == "b2nd" else box[:1] + [(0, side) for side in self.shape[1:]]
-        inside = tuple(slice(a - first, b - first) for (a, b), (first, _) in zip(box, written, strict=True))
+        sides = zip(box, written, strict=True)
+        # Without `...` an array of one item would be a scalar.
+        inside: tuple[slice | EllipsisType, ...] = (*(slice(a - first, b - first) for (a, b), (first, _) in sides), ...)
         steps = any(isinstance(part, slice) and part.step not in (1, -1) for part in within)
         again = steps or written != box
         items = self._room(written) if again else np.empty([stop - start for start, stop in box], self.dtype)
@@ -211,10 +214,10 @@ class Array:
         if self._mode != "r+":
             raise ValueError("the array is open for reading only; open it with mode='r+' to change it")
 
-    def _box(self, key: Any) -> tuple[list[tuple[int, int]], tuple[slice | int, ...]]:
+    def _box(self, key: Any) -> tuple[list[tuple[int, int]], tuple[slice | int | EllipsisType, ...]]:
         """The box around what `key` selects, and the same selection within that box."""
         box: list[tuple[int, int]] = []
-        within: list[slice | int] = []
+        within: list[slice | int | EllipsisType] = []
         for axis, (part, length) in enumerate(zip(_expand(key, self.ndim), self.shape, strict=True)):
             if isinstance(part, slice):
                 start, stop, step = part.indices(length)
@@ -229,6 +232,8 @@ class Array:
                 raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
             box.append((index % length, index % length + 1))
             within.append(0)
+        if any(part is Ellipsis for part in (key if isinstance(key, tuple) else (key,))):
+            within.append(...)  # NumPy gives an array then, of one item, too
         return box, tuple(within)
 
     def _read(self, box: list[tuple[int, int]]) -> NDArray[Any]:
