@@ -9,23 +9,19 @@ use crate::arch::out::{Out, written_vec};
 use crate::chunk::copy_plain;
 use crate::chunk::limits::Limits;
 use crate::chunk::params::Params;
-use crate::chunk::{
-    Chunk, ChunkContext, Decoder, Encoder, Plan, context_for, max_encoded_len, max_encoded_vl_len,
-};
-use crate::codec::Codec;
-use crate::codec::context::{DecodeContext, EncodeContext};
+use crate::chunk::{Chunk, ChunkContext, Encoder, Plan, max_encoded_len, max_encoded_vl_len};
 use crate::error::Error;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
+use scratch::{Scratch, grow};
 
 mod dictionary;
+mod scratch;
 #[cfg(feature = "std")]
 mod threads;
 #[cfg(feature = "std")]
 pub use threads::Runner;
-#[cfg(feature = "std")]
-use threads::Team;
 
 /// Compresses `data` into one chunk, on one thread, with the best kernels of this machine.
 ///
@@ -72,36 +68,27 @@ pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<usize, Error> {
 
 /// Scratch memory, codec contexts and a number of threads: what a host keeps to read and write many
 /// chunks. Nothing is shared between pools and nothing is global.
+///
+/// Scratch memory is kept from chunk to chunk until the pool is dropped: for the calling thread what its largest block took,
+/// three to five times that block; for each thread of chunks that several work on as much again, but nothing above 64 MiB.
 pub struct Pool {
     level: Level,
-    threads: usize,
+    scratch: Scratch,
     #[cfg(feature = "std")]
-    runner: Option<&'static dyn Runner>,
-    decode: Option<DecodeContext>,
-    encode: Option<(EncodeContext, Codec, u8)>,
-    work: Vec<u8>,
+    team: threads::Team,
 }
-
-/// More threads than this are used only where there are as many cores: each takes memory, and none makes it faster.
-#[cfg(feature = "std")]
-const MOST_THREADS: usize = 256;
-
-/// Inputs smaller than this stay on the calling thread: starting another costs more.
-#[cfg(feature = "std")]
-const WORTH_A_THREAD: usize = 256 * 1024;
 
 impl Pool {
     /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the best kernels of this
     /// machine. At most 256 threads are used, or one per core where there are more cores.
     pub fn new(threads: usize) -> Pool {
+        #[cfg(not(feature = "std"))]
+        let _ = threads;
         Pool {
             level: Level::best(),
-            threads: count_threads(threads),
+            scratch: Scratch::default(),
             #[cfg(feature = "std")]
-            runner: None,
-            decode: None,
-            encode: None,
-            work: Vec::new(),
+            team: threads::Team::new(threads),
         }
     }
 
@@ -114,20 +101,16 @@ impl Pool {
     /// Uses the caller's threads, for chunks of any size, in place of threads that are started for large ones.
     #[cfg(feature = "std")]
     pub fn runner(mut self, runner: Option<&'static dyn Runner>) -> Pool {
-        self.runner = runner;
+        self.team.runner = runner;
         self
-    }
-
-    /// The threads for `len` bytes in more than one block, if several are worth it.
-    #[cfg(feature = "std")]
-    fn team(&self, len: usize) -> Option<Team> {
-        let worth = len >= WORTH_A_THREAD || self.runner.is_some();
-        (self.threads > 1 && worth).then_some(Team { threads: self.threads, runner: self.runner })
     }
 
     /// How many threads this pool uses at most.
     pub fn threads(&self) -> usize {
-        self.threads
+        #[cfg(feature = "std")]
+        return self.team.threads;
+        #[cfg(not(feature = "std"))]
+        1
     }
 
     /// Compresses `data` into one chunk.
@@ -172,7 +155,12 @@ impl Pool {
             false => Vec::new(),
         };
         let plan = Plan::new(params, chunk_context, &dictionary, data)?;
-        self.run_plan(params, &plan, data.len(), chunk)
+        #[cfg(feature = "std")]
+        if plan.nblocks() != 1 && self.team.suits(data.len()) {
+            return self.team.encode(self.level, params, &plan, chunk);
+        }
+        let (work, context) = self.scratch.for_plan(params, &plan)?;
+        plan.encode(self.level, work, context, chunk)
     }
 
     /// Compresses `blocks`, each of at least one byte, into one chunk of variable-length blocks.
@@ -194,48 +182,15 @@ impl Pool {
         let one_block = Params { blocksize: None, ..*params };
         // Blocks of variable length are not cut at items: the item size must not round the longest one down.
         let blocksize = u32::try_from(longest.max(1)).ok();
-        let needed = Plan::work_len_for(&Params { typesize: 1, blocksize, ..one_block }, longest);
-        if self.work.len() < needed {
-            self.work.resize(needed, 0);
-        }
+        let work = &mut self.scratch.work;
+        grow(work, Plan::work_len_for(&Params { typesize: 1, blocksize, ..one_block }, longest));
         let mut chunk = vec![0; max_encoded_vl_len(nbytes, blocks.len()) + dictionary.len() + 4];
-        let mut encoder = Encoder::for_blocks(self.level, &one_block, longest, &dictionary, &mut self.work)?
+        let mut encoder = Encoder::for_blocks(self.level, &one_block, longest, &dictionary, work)?
             .chunk_context(chunk_context);
         let len = encoder.encode_vl(blocks, &mut chunk)?;
         chunk.truncate(len);
         chunk.shrink_to_fit();
         Ok(chunk)
-    }
-
-    fn run_plan(
-        &mut self,
-        params: &Params,
-        plan: &Plan<'_>,
-        len: usize,
-        chunk: &mut [u8],
-    ) -> Result<usize, Error> {
-        #[cfg(feature = "std")]
-        if let Some(team) = self.team(len).filter(|_| plan.nblocks() != 1) {
-            return threads::encode(self.level, team, params, plan, chunk);
-        }
-        let _ = len;
-        let mut context = match self.encode.take() {
-            Some((context, codec, level))
-                if codec == params.codec
-                    && level == params.level
-                    && context.max_len() >= plan.blocksize() =>
-            {
-                context
-            }
-            _ => context_for(params, plan.blocksize())?,
-        };
-        let needed = plan.work_len();
-        if self.work.len() < needed {
-            self.work.resize(needed, 0);
-        }
-        let result = plan.encode(self.level, &mut self.work, &mut context, chunk);
-        self.encode = Some((context, params.codec, params.level));
-        result
     }
 
     /// Decodes a chunk into a fresh `Vec`, whose memory is not zeroed first.
@@ -281,16 +236,16 @@ impl Pool {
         let mut out = out.get(0, needed).ok_or(Error::OutputTooSmall { needed, given })?;
         if !chunk.header().has_streams() {
             #[cfg(feature = "std")]
-            threads::decode_plain(Team { threads: self.threads, runner: self.runner }, chunk, out)?;
+            self.team.decode_plain(chunk, out)?;
             #[cfg(not(feature = "std"))]
             copy_plain(chunk, 0, out)?;
             return Ok(needed);
         }
         #[cfg(feature = "std")]
-        if let Some(team) = self.team(needed).filter(|_| chunk.nblocks() > 1) {
-            return threads::decode(self.level, team, chunk, chunk_context, out);
+        if chunk.nblocks() > 1 && self.team.suits(needed) {
+            return self.team.decode(self.level, chunk, chunk_context, out);
         }
-        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode(chunk, &mut out))
+        self.scratch.with_decoder(self.level, chunk, chunk_context, |decoder| decoder.decode(chunk, &mut out))
     }
 
     /// Decodes the decoded bytes `range`, touching only the blocks they cross.
@@ -304,7 +259,9 @@ impl Pool {
         range: Range<usize>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, chunk_context, |decoder| decoder.get_bytes(chunk, range.clone(), &mut *out))
+        self.scratch.with_decoder(self.level, chunk, chunk_context, |decoder| {
+            decoder.get_bytes(chunk, range.clone(), &mut *out)
+        })
     }
 
     /// Decodes block `index` into `out`; returns its size.
@@ -318,59 +275,8 @@ impl Pool {
         index: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.with_decoder(chunk, chunk_context, |decoder| decoder.decode_block(chunk, index, &mut *out))
+        self.scratch.with_decoder(self.level, chunk, chunk_context, |decoder| {
+            decoder.decode_block(chunk, index, &mut *out)
+        })
     }
-
-    fn with_decoder<T>(
-        &mut self,
-        chunk: &Chunk<'_>,
-        chunk_context: ChunkContext<'_>,
-        mut run: impl FnMut(&mut Decoder<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let codec = chunk.header().codec;
-        // Contexts are large: they are not moved about for codecs that need none.
-        let needed = chunk.header().has_streams() && DecodeContext::serves(codec);
-        let kept = if needed { self.decode.take() } else { None };
-        let mut context = kept.unwrap_or_else(DecodeContext::empty);
-        if needed {
-            context.prepare(codec);
-        }
-        loop {
-            let mut decoder =
-                Decoder::with_context(self.level, &mut self.work, context).chunk_context(chunk_context);
-            let result = run(&mut decoder);
-            context = decoder.into_context();
-            // How much scratch a chunk needs is found out only where the last one's is not enough.
-            if matches!(result, Err(Error::WorkTooSmall { .. })) && self.grow(Decoder::work_len(chunk)) {
-                continue;
-            }
-            if needed {
-                self.decode = Some(context);
-            }
-            return result;
-        }
-    }
-
-    /// Makes the scratch `len` bytes long, if it is not.
-    #[cold]
-    fn grow(&mut self, len: usize) -> bool {
-        let shorter = self.work.len() < len;
-        if shorter {
-            self.work.resize(len, 0);
-        }
-        shorter
-    }
-}
-
-#[cfg(feature = "std")]
-fn count_threads(asked: usize) -> usize {
-    // The system is asked once: on Linux each answer costs a dozen system calls.
-    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    if asked > 0 { asked.min(cores.max(MOST_THREADS)) } else { cores }
-}
-
-#[cfg(not(feature = "std"))]
-fn count_threads(_asked: usize) -> usize {
-    1
 }

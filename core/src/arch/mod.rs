@@ -15,7 +15,9 @@
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod aarch64;
 #[cfg(feature = "zstd-c")]
-pub(crate) mod c;
+pub(crate) mod c {
+    pub(crate) mod zstd;
+}
 pub(crate) mod copy;
 pub(crate) mod elementwise;
 #[cfg(any(feature = "blosclz", feature = "lz4", feature = "zlib", feature = "zstd"))]

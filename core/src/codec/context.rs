@@ -25,9 +25,7 @@ impl DecodeContext {
 
     /// A context for every codec of this build.
     pub fn new() -> DecodeContext {
-        let mut made = DecodeContext::empty();
-        made.prepare(Codec::Zstd);
-        made
+        DecodeContext::for_codec(Codec::Zstd)
     }
 
     /// The context for streams of `codec`; empty for codecs that need none.

@@ -16,20 +16,19 @@
 //!
 //! A codec or filter of the caller may panic. That ends the other threads as an error does, and goes on in the caller.
 
+use super::scratch::{Scratch, grow};
 use crate::arch::level::Level;
 use crate::arch::out::Out;
 use crate::chunk::params::Params;
 use crate::chunk::{
-    Appender, Chunk, ChunkContext, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, context_for,
-    copy_plain, write_stored,
+    Appender, Chunk, ChunkContext, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, copy_plain,
+    write_stored,
 };
-use crate::codec::context::DecodeContext;
 use crate::error::Error;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::panic::AssertUnwindSafe;
 use std::panic::{catch_unwind, resume_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Builder};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -43,16 +42,242 @@ pub trait Runner: Sync {
     fn run(&self, jobs: usize, job: &(dyn Fn(usize) + Sync));
 }
 
-/// How many threads to use, and whose.
-#[derive(Clone, Copy)]
+/// More threads than this are used only where there are as many cores: each takes memory, and none makes it faster.
+const MOST_THREADS: usize = 256;
+
+/// Inputs smaller than this stay on the calling thread: starting another costs more.
+const WORTH_A_THREAD: usize = 256 * 1024;
+
+/// Bytes to copy or fill that are worth a thread. Starting one takes about as long as copying a tenth of them.
+const PART: usize = 1 << 20;
+
+/// Longer memory is given back after each chunk: a single chunk of large blocks would have all threads hold as much for good.
+const MOST_KEPT: usize = 64 << 20;
+
+/// How many threads to use, whose, and what they leave for those of the next chunk.
 pub(super) struct Team {
     pub threads: usize,
     pub runner: Option<&'static dyn Runner>,
+    scratch: Mutex<Vec<Scratch>>,
+    /// Room for encoded blocks.
+    buffers: Vec<Vec<u8>>,
 }
 
 impl Team {
-    fn at_most(self, threads: usize) -> Team {
-        Team { threads: self.threads.min(threads), ..self }
+    pub fn new(asked: usize) -> Team {
+        // The system is asked once: on Linux each answer costs a dozen system calls.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores = *CORES.get_or_init(|| thread::available_parallelism().map_or(1, |n| n.get()));
+        let threads = if asked > 0 { asked.min(cores.max(MOST_THREADS)) } else { cores };
+        Team { threads, runner: None, scratch: Mutex::default(), buffers: Vec::new() }
+    }
+
+    /// Whether several threads are worth it for `len` bytes in more than one block.
+    pub fn suits(&self, len: usize) -> bool {
+        self.threads > 1 && (len >= WORTH_A_THREAD || self.runner.is_some())
+    }
+
+    /// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker
+    /// that failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
+    /// other workers nothing to do, so that none waits for what will not come.
+    fn on_all(
+        &self,
+        threads: usize,
+        worker: impl Fn(&mut Scratch) -> Result<(), Error> + Sync,
+        stop: impl Fn() + Sync,
+    ) -> Result<(), Error> {
+        struct Stop<F: Fn()>(F);
+        impl<F: Fn()> Drop for Stop<F> {
+            fn drop(&mut self) {
+                (self.0)();
+            }
+        }
+        let worker = || {
+            let stop = Stop(&stop);
+            let mut scratch = lock(&self.scratch).pop().unwrap_or_default();
+            let done = worker(&mut scratch);
+            if scratch.work.len() <= MOST_KEPT {
+                lock(&self.scratch).push(scratch);
+            }
+            done.inspect(|()| core::mem::forget(stop))
+        };
+        if let Some(runner) = self.runner {
+            return on_runner(runner, threads, worker);
+        }
+        thread::scope(|scope| {
+            let others: Vec<_> =
+                (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
+            let mine = worker();
+            others.into_iter().fold(mine, |result, other| {
+                result.and(other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            })
+        })
+    }
+
+    /// Cuts `out` into a part for each of up to `threads` threads, and has `write` called with where each part begins.
+    fn in_parts(
+        &self,
+        out: Out<'_>,
+        write: impl Fn(usize, Out<'_>) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let threads = self.threads.min(out.len() / PART);
+        if threads <= 1 {
+            return write(0, out);
+        }
+        let part = out.len().div_ceil(threads).next_multiple_of(64);
+        let left = Mutex::new((0, Some(out)));
+        let worker = |_: &mut Scratch| {
+            loop {
+                let (at, place) = {
+                    let mut left = lock(&left);
+                    let Some(rest) = left.1.take().filter(|rest| !rest.is_empty()) else { return Ok(()) };
+                    let at = left.0;
+                    let (place, rest) = rest.split_at(part);
+                    *left = (at + place.len(), Some(rest));
+                    (at, place)
+                };
+                write(at, place)?;
+            }
+        };
+        self.on_all(threads, worker, || lock(&left).1 = None)
+    }
+
+    /// Decodes a chunk without streams into `out`, which has exactly its size.
+    pub fn decode_plain(&self, chunk: &Chunk<'_>, out: Out<'_>) -> Result<(), Error> {
+        self.in_parts(out, |at, out| copy_plain(chunk, at, out))
+    }
+
+    /// Decodes a chunk with streams into `out`, which has exactly its size.
+    pub fn decode(
+        &self,
+        level: Level,
+        chunk: &Chunk<'_>,
+        chunk_context: ChunkContext<'_>,
+        out: Out<'_>,
+    ) -> Result<usize, Error> {
+        let nblocks = chunk.nblocks();
+        let work_len = Decoder::work_len(chunk);
+        let places = Mutex::new((0usize, Some(out)));
+        let take_blocks = |decoder: &mut Decoder<'_>| {
+            let mut blocks = decoder.blocks(chunk)?;
+            loop {
+                let (index, place) = {
+                    let mut next = lock(&places);
+                    let index = next.0;
+                    if index >= nblocks {
+                        return Ok(());
+                    }
+                    next.0 += 1;
+                    let len = blocks.block_len(index)?;
+                    let rest = next.1.take().filter(|rest| rest.len() >= len);
+                    let rest = rest.ok_or(Error::OutputTooSmall { needed: len, given: 0 })?;
+                    let (place, rest) = rest.split_at(len);
+                    next.1 = Some(rest);
+                    (index, place)
+                };
+                blocks.decode(index, place)?;
+            }
+        };
+        let worker = |scratch: &mut Scratch| {
+            // Enough from the start: `with_decoder` would begin again, and a block that was taken would be nobody's.
+            grow(&mut scratch.work, work_len);
+            scratch.with_decoder(level, chunk, chunk_context, take_blocks)
+        };
+        self.on_all(self.threads.min(nblocks), worker, || lock(&places).0 = nblocks)?;
+        Ok(chunk.nbytes())
+    }
+
+    /// Encodes a plan's blocks; returns the chunk's length.
+    pub fn encode(
+        &mut self,
+        level: Level,
+        params: &Params,
+        plan: &Plan<'_>,
+        dst: &mut [u8],
+    ) -> Result<usize, Error> {
+        let mut writer = plan.writer(dst)?;
+        if !writer.is_abandoned() {
+            let progress = self.encode_blocks(level, params, plan, &mut writer)?;
+            writer.resume(progress);
+        }
+        writer.finish_by(|out, src| {
+            self.in_parts(out, |at, mut out| {
+                out.copy_from(src.get(at..).unwrap_or_default());
+                Ok(())
+            })
+        })
+    }
+
+    /// Encodes a plan's blocks to where `writer` says.
+    fn encode_blocks(
+        &mut self,
+        level: Level,
+        params: &Params,
+        plan: &Plan<'_>,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<Progress, Error> {
+        // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
+        let threads = self.threads.min(plan.nblocks());
+        let buffers = 2 * threads;
+        let mut free = core::mem::take(&mut self.buffers);
+        free.resize_with(buffers, Vec::new);
+        let workers = Workers {
+            shared: Mutex::new(Shared {
+                places: writer.appender(),
+                taken: 0,
+                next: 0,
+                is_held: true,
+                copies: Vec::new(),
+                ready: (0..buffers).map(|_| None).collect(),
+                free,
+            }),
+            changed: Condvar::new(),
+            nblocks: plan.nblocks(),
+        };
+        let worker = |scratch: &mut Scratch| {
+            let (work, context) = scratch.for_plan(params, plan)?;
+            let mut blocks = plan.block_encoder(level, work)?;
+            let mut state = lock(&workers.shared);
+            loop {
+                if let Some((place, src)) = state.copies.pop() {
+                    drop(state);
+                    write_stored(src, place);
+                    state = lock(&workers.shared);
+                    continue;
+                }
+                if workers.is_over(&state) {
+                    return Ok(());
+                }
+                let Some(mut buffer) = state.free.pop() else {
+                    state = workers.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                };
+                let index = state.taken;
+                state.taken += 1;
+                drop(state);
+                grow(&mut buffer, plan.max_block_len());
+                // Bytes may depend on how much room there is.
+                let room = buffer.get_mut(..plan.max_block_len()).unwrap_or_default();
+                let (block, is_source) = blocks.encode_unless_stored(index, room, context)?;
+                state = lock(&workers.shared);
+                if let Some(slot) = state.ready.get_mut(index % buffers) {
+                    *slot = Some(Ready { index, block, buffer, is_source });
+                }
+                state = place_ready(&workers, plan, state, buffers)?;
+                if workers.is_over(&state) {
+                    workers.changed.notify_all();
+                }
+            }
+        };
+        self.on_all(threads, worker, || {
+            lock(&workers.shared).taken = workers.nblocks;
+            workers.changed.notify_all();
+        })?;
+        let Shared { places, mut free, .. } =
+            workers.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        free.retain(|buffer| buffer.len() <= MOST_KEPT);
+        self.buffers = free;
+        Ok(places.progress)
     }
 }
 
@@ -76,113 +301,6 @@ fn on_runner(
         Some(error) => Err(error),
         None => worker(),
     }
-}
-
-/// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker
-/// that failed; a worker's panic goes on in the caller once all have ended. Either has `stop` called first, which leaves the
-/// other workers nothing to do, so that none waits for what will not come.
-fn on_all(
-    team: Team,
-    worker: impl Fn() -> Result<(), Error> + Sync,
-    stop: impl Fn() + Sync,
-) -> Result<(), Error> {
-    struct Stop<F: Fn()>(F);
-    impl<F: Fn()> Drop for Stop<F> {
-        fn drop(&mut self) {
-            (self.0)();
-        }
-    }
-    let worker = || {
-        let stop = Stop(&stop);
-        worker()?;
-        core::mem::forget(stop);
-        Ok(())
-    };
-    if let Some(runner) = team.runner {
-        return on_runner(runner, team.threads, worker);
-    }
-    thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..team.threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
-        let mine = worker();
-        others
-            .into_iter()
-            .fold(mine, |result, other| result.and(other.join().unwrap_or_else(|panic| resume_unwind(panic))))
-    })
-}
-
-/// Bytes to copy or fill that are worth a thread. Starting one takes about as long as copying a tenth of them.
-const PART: usize = 1 << 20;
-
-/// Cuts `out` into a part for each of up to `threads` threads, and has `write` called with where each part begins.
-fn in_parts(
-    team: Team,
-    out: Out<'_>,
-    write: impl Fn(usize, Out<'_>) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let team = team.at_most(out.len() / PART);
-    if team.threads <= 1 {
-        return write(0, out);
-    }
-    let part = out.len().div_ceil(team.threads).next_multiple_of(64);
-    let left = Mutex::new((0, Some(out)));
-    let worker = || {
-        loop {
-            let (at, place) = {
-                let mut left = lock(&left);
-                let Some(rest) = left.1.take().filter(|rest| !rest.is_empty()) else { return Ok(()) };
-                let at = left.0;
-                let (place, rest) = rest.split_at(part);
-                *left = (at + place.len(), Some(rest));
-                (at, place)
-            };
-            write(at, place)?;
-        }
-    };
-    on_all(team, worker, || lock(&left).1 = None)
-}
-
-/// Decodes a chunk without streams into `out`, which has exactly its size.
-pub(super) fn decode_plain(team: Team, chunk: &Chunk<'_>, out: Out<'_>) -> Result<(), Error> {
-    in_parts(team, out, |at, out| copy_plain(chunk, at, out))
-}
-
-/// Decodes a chunk with streams into `out`, which has exactly its size.
-pub(super) fn decode(
-    level: Level,
-    team: Team,
-    chunk: &Chunk<'_>,
-    chunk_context: ChunkContext<'_>,
-    out: Out<'_>,
-) -> Result<usize, Error> {
-    let nblocks = chunk.nblocks();
-    let work_len = Decoder::work_len(chunk);
-    let places = Mutex::new((0usize, Some(out)));
-    let worker = || {
-        let mut work = vec![0; work_len];
-        let context = DecodeContext::for_codec(chunk.header().codec);
-        let mut decoder = Decoder::with_context(level, &mut work, context).chunk_context(chunk_context);
-        let mut blocks = decoder.blocks(chunk)?;
-        loop {
-            let (index, place) = {
-                let mut next = lock(&places);
-                let index = next.0;
-                if index >= nblocks {
-                    return Ok(());
-                }
-                next.0 += 1;
-                let len = blocks.block_len(index)?;
-                let rest = next.1.take().filter(|rest| rest.len() >= len);
-                let rest = rest.ok_or(Error::OutputTooSmall { needed: len, given: 0 })?;
-                let (place, rest) = rest.split_at(len);
-                next.1 = Some(rest);
-                (index, place)
-            };
-            blocks.decode(index, place)?;
-        }
-    };
-    on_all(team.at_most(nblocks), worker, || lock(&places).0 = nblocks)?;
-    Ok(chunk.nbytes())
 }
 
 /// A block that has been encoded and waits for its turn.
@@ -222,90 +340,6 @@ impl<'d> Workers<'d> {
     fn is_over(&self, shared: &Shared<'d>) -> bool {
         shared.taken >= self.nblocks || shared.places.progress.abandoned
     }
-}
-
-/// Encodes a plan's blocks; returns the chunk's length.
-pub(super) fn encode(
-    level: Level,
-    team: Team,
-    params: &Params,
-    plan: &Plan<'_>,
-    dst: &mut [u8],
-) -> Result<usize, Error> {
-    let mut writer = plan.writer(dst)?;
-    if !writer.is_abandoned() {
-        let progress = encode_blocks(level, team.at_most(plan.nblocks()), params, plan, &mut writer)?;
-        writer.resume(progress);
-    }
-    writer.finish_by(|out, src| {
-        in_parts(team, out, |at, mut out| {
-            out.copy_from(src.get(at..).unwrap_or_default());
-            Ok(())
-        })
-    })
-}
-
-/// Encodes a plan's blocks to where `writer` says.
-fn encode_blocks(
-    level: Level,
-    team: Team,
-    params: &Params,
-    plan: &Plan<'_>,
-    writer: &mut ChunkWriter<'_>,
-) -> Result<Progress, Error> {
-    // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
-    let buffers = 2 * team.threads;
-    let workers = Workers {
-        shared: Mutex::new(Shared {
-            places: writer.appender(),
-            taken: 0,
-            next: 0,
-            is_held: true,
-            copies: Vec::new(),
-            ready: (0..buffers).map(|_| None).collect(),
-            free: (0..buffers).map(|_| vec![0; plan.max_block_len()]).collect(),
-        }),
-        changed: Condvar::new(),
-        nblocks: plan.nblocks(),
-    };
-    let worker = || {
-        let mut work = vec![0; plan.work_len()];
-        let mut context = context_for(params, plan.blocksize())?;
-        let mut blocks = plan.block_encoder(level, &mut work)?;
-        let mut state = lock(&workers.shared);
-        loop {
-            if let Some((place, src)) = state.copies.pop() {
-                drop(state);
-                write_stored(src, place);
-                state = lock(&workers.shared);
-                continue;
-            }
-            if workers.is_over(&state) {
-                return Ok(());
-            }
-            let Some(mut buffer) = state.free.pop() else {
-                state = workers.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let index = state.taken;
-            state.taken += 1;
-            drop(state);
-            let (block, is_source) = blocks.encode_unless_stored(index, &mut buffer, &mut context)?;
-            state = lock(&workers.shared);
-            if let Some(slot) = state.ready.get_mut(index % buffers) {
-                *slot = Some(Ready { index, block, buffer, is_source });
-            }
-            state = place_ready(&workers, plan, state, buffers)?;
-            if workers.is_over(&state) {
-                workers.changed.notify_all();
-            }
-        }
-    };
-    on_all(team, worker, || {
-        lock(&workers.shared).taken = workers.nblocks;
-        workers.changed.notify_all();
-    })?;
-    Ok(workers.shared.into_inner().unwrap_or_else(PoisonError::into_inner).places.progress)
 }
 
 /// Gives the blocks that have their turn their places, and copies them there while others work on.

@@ -1,6 +1,8 @@
 //! Chunks byte by byte: the worked examples of `docs/formats/chunk.md`, and what headers are refused for.
 
-use blosc_core::{Chunk, Decoder, Error, Field, Level, Limits, Special, chunk::special};
+use blosc_core::{
+    Chunk, Codec, Decoder, Error, Field, Filter, Level, Limits, Special, UnknownName, chunk::special,
+};
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
@@ -145,6 +147,23 @@ fn a_block_size_within_an_item_is_rounded_down_unless_blosc1_wrote_it() {
             assert_eq!(decode(&chunk), data, "blocks of {used} in {streams} streams");
         } else {
             assert!(matches!(Chunk::parse(&chunk), Err(Error::Unsupported(_))));
+        }
+    }
+}
+
+#[test]
+fn a_name_is_read_back() {
+    for id in 0..=255 {
+        let (codec, filter) = (Codec::from_id(id), Filter::from_id(id));
+        match codec {
+            Codec::Other(_) if !codec.is_zfp() => {
+                assert_eq!(codec.name().parse::<Codec>(), Err(UnknownName))
+            }
+            _ => assert_eq!(codec.name().parse(), Ok(codec)),
+        }
+        match filter {
+            Filter::Other(_) | Filter::ByteDeltaV1 => assert!(filter.name().parse::<Filter>().is_err()),
+            _ => assert_eq!(filter.name().parse(), Ok(filter)),
         }
     }
 }

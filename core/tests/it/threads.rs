@@ -253,3 +253,58 @@ fn the_bytes_depend_neither_on_the_room_nor_on_threads() {
         }
     }
 }
+
+/// What threads keep makes no difference to the next chunk: neither what other codecs, levels and block sizes left there, nor
+/// an error, nor a panic.
+#[test]
+fn what_threads_keep_makes_no_difference() {
+    let mut data = random(300_000);
+    data.chunks_mut(4096).for_each(|block| block[..ZEROS].fill(0));
+    let mut all = Vec::new();
+    for codec in encoders() {
+        for (level, block) in [(1, 32 << 10), (6, 4096), (1, 4096)] {
+            let params = Params::new(4).codec(codec).level(level).shuffle().blocksize(Some(block));
+            all.push((params, Pool::new(1).compress(&params, &data).unwrap()));
+        }
+    }
+    let own = Params::new(1).no_filter().codec(Codec::Other(200)).blocksize(Some(4096));
+    let runner: &'static Jobs =
+        Box::leak(Box::new(Jobs { jobs: 4, at_once: true, ran: AtomicUsize::new(0) }));
+    for runner in [None, Some(runner as &dyn Runner)] {
+        let (data, all) = (data.clone(), all.clone());
+        within_a_minute(move || {
+            let mut pool = Pool::new(4).runner(runner);
+            let good = |pool: &mut Pool, (params, wanted): &(Params, Vec<u8>), after: &str| {
+                assert!(pool.compress(params, &data).unwrap() == *wanted, "{params:?} after {after}");
+                let back = pool.decompress(&Chunk::parse(wanted).unwrap()).unwrap();
+                assert!(back == data, "{params:?} after {after}");
+            };
+            fn around<'a>(codecs: &'a [&'a dyn UserCodec]) -> ChunkContext<'a> {
+                ChunkContext { codecs, ..ChunkContext::default() }
+            }
+            let calm = Panics::at(usize::MAX);
+            let theirs = pool.compress_in(&own, around(&[&calm]), &data[..294_912]).unwrap();
+            let theirs = Chunk::parse(&theirs).unwrap();
+            assert!(theirs.header().has_streams());
+            for (each, other) in all.iter().zip(all.iter().rev()) {
+                good(&mut pool, each, "others");
+                good(&mut pool, other, "others");
+                let room = &mut vec![0; each.1.len() / 2];
+                let error = pool.compress_into(&each.0, ChunkContext::default(), &data, room);
+                assert!(error.is_err());
+                good(&mut pool, each, "an error of encoding");
+                // The codec is not there.
+                assert!(pool.decompress(&theirs).is_err());
+                good(&mut pool, each, "an error of decoding");
+                let user = Panics::at(5);
+                let panic = || pool.compress_in(&own, around(&[&user]), &data);
+                assert!(catch_unwind(AssertUnwindSafe(panic)).is_err());
+                good(&mut pool, each, "a panic of encoding");
+                let user = Panics::at(5);
+                let panic = || pool.decompress_in(&theirs, around(&[&user]));
+                assert!(catch_unwind(AssertUnwindSafe(panic)).is_err());
+                good(&mut pool, each, "a panic of decoding");
+            }
+        });
+    }
+}

@@ -1,3 +1,0 @@
-//! C libraries.
-
-pub(crate) mod zstd;
