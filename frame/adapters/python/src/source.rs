@@ -11,7 +11,7 @@ use crate::save::Items;
 use blosc_core::Pool;
 use blosc_frame::any::{About, Container, Found, Opened};
 use blosc_frame::b2nd::{Cache, NdArray, Selection, carrier};
-use blosc_frame::io::{Locking, ReadAt};
+use blosc_frame::io::Locking;
 use blosc_frame::plain::{Plain, Uncompressed};
 use blosc_frame::store::{Entry, Store};
 use blosc_frame::{Error, IoError, IoKind, Limits, Structure};
@@ -414,10 +414,7 @@ impl Source {
     /// Adds rows along the first axis, in one commit.
     fn append(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Items(Memory::of(data)?);
-        let work = |opened: Opened| match data.size() {
-            Ok(0) => Ok(()),
-            _ => opened.into_rows()?.data.append(&mut Pool::new(self.threads), &data),
-        };
+        let work = |opened: Opened| opened.into_rows()?.data.append(&mut Pool::new(self.threads), &data);
         let done = py.detach(|| self.change(work));
         self.changed(done)
     }

@@ -263,6 +263,22 @@ def test_an_array_without_dimensions(tmp_path, name):
         assert isinstance(array[1, ...], np.ndarray) and array[1, ...].shape == () and array[1] == 9
 
 
+def test_rows_without_items(tmp_path):
+    blosc_frame.save(tmp_path / "a.b2nd", np.zeros((2, 0)))
+    with blosc_frame.open(tmp_path / "a.b2nd", mode="r+") as array:
+        array.append(np.zeros((3, 0)))
+        array.append(np.zeros(0))
+        array.append(np.zeros((0, 0)))
+        assert array.shape == blosc_frame.open(tmp_path / "a.b2nd").shape == (6, 0)
+    blosc_frame.save(tmp_path / "a.blp", np.zeros((2, 0)))
+    before = (tmp_path / "a.blp").read_bytes()
+    with blosc_frame.open(tmp_path / "a.blp", mode="r+") as array:
+        for change in (lambda: array.append(np.zeros((3, 0))), lambda: array.resize((3, 0))):
+            with pytest.raises(blosc_frame.BloscError, match="without items"):
+                change()
+        assert array.shape == (2, 0) and (tmp_path / "a.blp").read_bytes() == before
+
+
 def test_closing(tmp_path, series):
     blosc_frame.save(tmp_path / "a.b2nd", series, metadata={"unit": "K"})
     with blosc_frame.open(tmp_path / "a.b2nd") as array:

@@ -203,7 +203,10 @@ class Array:
             new = new[np.newaxis]
         if not self.shape or new.ndim != self.ndim or new.shape[1:] != self.shape[1:]:
             raise ValueError(f"rows of shape {new.shape} cannot be appended to an array of shape {self.shape}")
-        self._source.append(_bytes(np.ascontiguousarray(new)))
+        if new.size:
+            self._source.append(_bytes(np.ascontiguousarray(new)))
+        elif len(new):
+            self.resize((len(self) + len(new), *self.shape[1:]))  # there are no bytes to tell how many rows
 
     def resize(self, shape: int | tuple[int, ...]) -> None:
         """Change the shape, in one commit. New items are zero, or what the container fills them with."""
