@@ -245,6 +245,7 @@ fn crashes_during_edits_of_tables() {
 /// What can be cut or changed of a directory container, file by file.
 fn hostile(name: &str, base: &MemDir, names: &[String], read: &dyn Fn(MemDir) -> Result<Vec<u8>, Error>) {
     let good = read(base.clone()).unwrap();
+    let step = if emulated() { 7 } else { 1 };
     let copy = || {
         let dir = MemDir::new();
         names.iter().for_each(|n| dir.put(n, base.get(n).unwrap()));
@@ -252,7 +253,7 @@ fn hostile(name: &str, base: &MemDir, names: &[String], read: &dyn Fn(MemDir) ->
     };
     for file in names.iter().filter(|n| !n.ends_with('!')) {
         let content = base.get(file).unwrap();
-        for cut in 0..content.len() {
+        for cut in (0..content.len()).step_by(step) {
             let dir = copy();
             dir.put(file, content[..cut].to_vec());
             if let Ok(got) = read(dir) {
@@ -260,7 +261,7 @@ fn hostile(name: &str, base: &MemDir, names: &[String], read: &dyn Fn(MemDir) ->
                 assert!(got == good || !plain, "{name}: {file} cut at {cut}");
             }
         }
-        for at in 0..content.len() {
+        for at in (0..content.len()).step_by(step) {
             for flip in [0x01, 0x10, 0x80, 0xff] {
                 let dir = copy();
                 let mut bad = content.clone();
