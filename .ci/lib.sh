@@ -13,6 +13,8 @@ root=$PWD
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never} CARGO_INCREMENTAL=0
 # Less to compile, link and store: a failing test names its line without debug information.
 export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
+# A crate that is optimised in one piece takes a fifth less of the CPUs' time than in 16, and the other lane has the other core.
+export CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_TEST_CODEGEN_UNITS=1
 [ "${BLOSC_LONG:-}" = 1 ] || export BLOSC_TENTH=1
 [ -d ../shared/vectors ] && export BLOSC_VECTORS="$root/../shared/vectors"
 tools=${BLOSC_CI_TOOLS:-$root/target/ci}
