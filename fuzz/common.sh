@@ -17,11 +17,12 @@ binary() { echo "target/$(host)/release/$1"; } # NAME: what `cargo +nightly fuzz
 build_every() { cargo +nightly fuzz build every; }
 run_target() { BLOSC_FUZZ_TARGET=$1 "$(binary every)" "${@:2}"; } # NAME ARGUMENT...
 
-# The process that c_differential compares with. Without libblosc2 that target says so and does nothing.
+# The process that c_differential compares with; BLOSC_ORACLE may name one that is built. Without libblosc2 that target says so
+# and does nothing.
 oracle() {
   [ -n "${BLOSC_LIBBLOSC2:-}" ] || return 0
-  (cd .. && cargo build -q --release --locked -p blosc-peers --bin blosc-oracle) || return 1
-  BLOSC_ORACLE=$(cd .. && pwd)/target/release/blosc-oracle
+  [ -n "${BLOSC_ORACLE:-}" ] || (cd .. && cargo build -q --release --locked -p blosc-peers --bin blosc-oracle) || return 1
+  BLOSC_ORACLE=${BLOSC_ORACLE:-$(cd .. && pwd)/target/release/blosc-oracle}
   export BLOSC_ORACLE BLOSC_C_CRASHES="${BLOSC_C_CRASHES:-$PWD/artifacts/libblosc2}"
 }
 
