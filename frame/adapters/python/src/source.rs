@@ -34,14 +34,14 @@ enum Handle {
     /// An array of Blosc2, which decodes single blocks.
     Array(Box<NdArray<'static>>),
     /// Anything else, as rows.
-    Rows(Box<Container>, Pool),
+    Rows(Box<(Container, Pool)>),
 }
 
 impl Handle {
     fn of(opened: Opened, threads: usize, cache: &Cache) -> Result<Handle, Error> {
         Ok(match opened {
             Opened::Array(array) => Handle::array(array, threads, cache),
-            other => Handle::Rows(Box::new(other.into_rows()?.data), Pool::new(threads)),
+            other => Handle::rows(other.into_rows()?.data, threads),
         })
     }
 
@@ -51,10 +51,14 @@ impl Handle {
         Handle::Array(array)
     }
 
+    fn rows(data: Container, threads: usize) -> Handle {
+        Handle::Rows(Box::new((data, Pool::new(threads))))
+    }
+
     fn read(&mut self, shape: &[u64], item: u64, ranges: &[Range<u64>], out: &mut [u8]) -> Result<(), Error> {
         match self {
             Handle::Array(array) => array.get_into(&Selection::ranges(shape, ranges)?, out),
-            Handle::Rows(data, pool) => data.read_box(pool, (shape, item), ranges, out),
+            Handle::Rows(rows) => rows.0.read_box(&mut rows.1, (shape, item), ranges, out),
         }
     }
 }
@@ -200,7 +204,7 @@ impl Source {
                 // Frames are read in steps of their own, whatever their chunks are.
                 let known = rows.about.kind != "frame" && !shape.is_empty();
                 let chunks = known.then(|| [&[first], shape.get(1..).unwrap_or_default()].concat());
-                (Handle::Rows(Box::new(rows.data), Pool::new(threads)), chunks)
+                (Handle::rows(rows.data, threads), chunks)
             }
         };
         let state = Mutex::new(State { idle: Some(vec![handle]), shape, changes: 0 });
@@ -222,7 +226,7 @@ impl Source {
                 if !same {
                     return Err(changed);
                 }
-                Ok(Handle::Rows(Box::new(rows.data), Pool::new(self.threads)))
+                Ok(Handle::rows(rows.data, self.threads))
             }
         }
     }
@@ -400,9 +404,10 @@ impl Source {
                     array.set_from(&mut Pool::new(self.threads), &ranges, &source)?;
                     array.commit()
                 }
-                Handle::Rows(mut rows, mut pool) => {
+                Handle::Rows(mut rows) => {
                     let first = ranges.first().map_or(0, |range| range.start);
-                    rows.set(&mut pool, first, &data)
+                    let (rows, pool) = &mut *rows;
+                    rows.set(pool, first, &data)
                 }
             }
         };
