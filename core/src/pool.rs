@@ -1,7 +1,7 @@
 //! Conveniences that allocate: `Vec` in and out, and a pool of scoped threads.
 //!
 //! Nothing here adds to the format: the bytes are those of [`Encoder`] and
-//! [`Decoder`], whatever the number of threads.
+//! [`Decoder`](crate::Decoder), whatever the number of threads.
 
 use crate::arch::level::Level;
 use crate::arch::out::{Out, written_vec};
