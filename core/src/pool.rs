@@ -80,7 +80,8 @@ pub struct Pool {
 
 impl Pool {
     /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the best kernels of this
-    /// machine. At most 256 threads are used, or one per core where there are more cores.
+    /// machine. At most 256 threads are used, or one per core where there are more cores; of a chunk one for each MiB,
+    /// with slow codecs one for each 512 KiB, since starting a thread costs as much.
     pub fn new(threads: usize) -> Pool {
         #[cfg(not(feature = "std"))]
         let _ = threads;
@@ -156,8 +157,10 @@ impl Pool {
         };
         let plan = Plan::new(params, chunk_context, &dictionary, data)?;
         #[cfg(feature = "std")]
-        if plan.nblocks() != 1 && self.team.suits(data.len()) {
-            return self.team.encode(self.level, params, &plan, chunk);
+        if let threads @ 2.. = self.team.worth(data.len(), params.codec, true)
+            && plan.nblocks() != 1
+        {
+            return self.team.encode(threads, self.level, params, &plan, chunk);
         }
         let (work, context) = self.scratch.for_plan(params, &plan)?;
         plan.encode(self.level, work, context, chunk)
@@ -242,8 +245,10 @@ impl Pool {
             return Ok(needed);
         }
         #[cfg(feature = "std")]
-        if chunk.nblocks() > 1 && self.team.suits(needed) {
-            return self.team.decode(self.level, chunk, chunk_context, out);
+        if let threads @ 2.. = self.team.worth(needed, chunk.header().codec, false)
+            && chunk.nblocks() > 1
+        {
+            return self.team.decode(threads, self.level, chunk, chunk_context, out);
         }
         self.scratch.with_decoder(self.level, chunk, chunk_context, |decoder| decoder.decode(chunk, &mut out))
     }

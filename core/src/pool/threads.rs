@@ -24,6 +24,7 @@ use crate::chunk::{
     Appender, Chunk, ChunkContext, ChunkWriter, Decoder, EncodedBlock, Plan, Progress, copy_plain,
     write_stored,
 };
+use crate::codec::Codec;
 use crate::error::Error;
 use alloc::vec::Vec;
 use core::panic::AssertUnwindSafe;
@@ -45,11 +46,10 @@ pub trait Runner: Sync {
 /// More threads than this are used only where there are as many cores: each takes memory, and none makes it faster.
 const MOST_THREADS: usize = 256;
 
-/// Inputs smaller than this stay on the calling thread: starting another costs more.
-const WORTH_A_THREAD: usize = 256 * 1024;
-
-/// Bytes to copy or fill that are worth a thread. Starting one takes about as long as copying a tenth of them.
+/// Bytes to copy, fill, or put through a fast codec that are worth a thread (docs/optimization-notes.md, "Threads").
 const PART: usize = 1 << 20;
+/// Bytes to put through another codec that are worth one.
+const SLOW_PART: usize = PART / 2;
 
 /// Longer memory is given back after each chunk: a single chunk of large blocks would have all threads hold as much for good.
 const MOST_KEPT: usize = 64 << 20;
@@ -72,9 +72,15 @@ impl Team {
         Team { threads, runner: None, scratch: Mutex::default(), buffers: Vec::new() }
     }
 
-    /// Whether several threads are worth it for `len` bytes in more than one block.
-    pub fn suits(&self, len: usize) -> bool {
-        self.threads > 1 && (len >= WORTH_A_THREAD || self.runner.is_some())
+    /// How many threads are worth it for `len` bytes.
+    pub fn worth(&self, len: usize, codec: Codec, encodes: bool) -> usize {
+        let fast = match codec {
+            Codec::BloscLz | Codec::Lz4 | Codec::Snappy => true,
+            Codec::Lz4Hc => !encodes,
+            _ => false,
+        };
+        let most = len / if fast { PART } else { SLOW_PART };
+        if self.runner.is_some() { self.threads } else { self.threads.min(most) }
     }
 
     /// Runs `worker` on `threads` threads, or fewer where the system gives fewer, this one included. Returns the error of a worker
@@ -150,6 +156,7 @@ impl Team {
     /// Decodes a chunk with streams into `out`, which has exactly its size.
     pub fn decode(
         &self,
+        threads: usize,
         level: Level,
         chunk: &Chunk<'_>,
         chunk_context: ChunkContext<'_>,
@@ -183,13 +190,14 @@ impl Team {
             grow(&mut scratch.work, work_len);
             scratch.with_decoder(level, chunk, chunk_context, take_blocks)
         };
-        self.on_all(self.threads.min(nblocks), worker, || lock(&places).0 = nblocks)?;
+        self.on_all(threads.min(nblocks), worker, || lock(&places).0 = nblocks)?;
         Ok(chunk.nbytes())
     }
 
     /// Encodes a plan's blocks; returns the chunk's length.
     pub fn encode(
         &mut self,
+        threads: usize,
         level: Level,
         params: &Params,
         plan: &Plan<'_>,
@@ -197,7 +205,8 @@ impl Team {
     ) -> Result<usize, Error> {
         let mut writer = plan.writer(dst)?;
         if !writer.is_abandoned() {
-            let progress = self.encode_blocks(level, params, plan, &mut writer)?;
+            let progress =
+                self.encode_blocks(threads.min(plan.nblocks()), level, params, plan, &mut writer)?;
             writer.resume(progress);
         }
         writer.finish_by(|out, src| {
@@ -211,13 +220,13 @@ impl Team {
     /// Encodes a plan's blocks to where `writer` says.
     fn encode_blocks(
         &mut self,
+        threads: usize,
         level: Level,
         params: &Params,
         plan: &Plan<'_>,
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Progress, Error> {
         // One buffer in work and one waiting for its turn, for each thread: blocks finish out of order.
-        let threads = self.threads.min(plan.nblocks());
         let buffers = 2 * threads;
         let mut free = core::mem::take(&mut self.buffers);
         free.resize_with(buffers, Vec::new);

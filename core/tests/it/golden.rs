@@ -5,7 +5,7 @@
 //! bytes is meant; the file then shows which codecs and levels it touched.
 
 use crate::common::encoders;
-use blosc_core::{Codec, Filter, Level, Params, Pool, Split};
+use blosc_core::{Codec, Filter, Level, Params, Split};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
@@ -92,7 +92,7 @@ fn the_bytes_are_the_same_everywhere() {
     for (codec, &level) in codecs.iter().flat_map(|&codec| levels.iter().map(move |level| (codec, level))) {
         for (name, params) in variants(codec, level) {
             let hash_at = |level: Level, threads: usize| {
-                let mut pool = Pool::new(threads).level(level);
+                let mut pool = crate::common::pool(threads).level(level);
                 let mut hash = Sha256::new();
                 for data in &inputs {
                     hash.update(pool.compress(&params.fit(data.len()), data).expect("legal parameters"));

@@ -1,7 +1,7 @@
 //! Chunks made and read with `Pool` and `compress`: whole, by blocks, with threads, with dictionaries.
 
 use crate::chunk::decode;
-use crate::common::encoders;
+use crate::common::{encoders, pool};
 use blosc_core::{Chunk, ChunkContext, Codec, Decoder, Level, Params, Pool};
 use blosc_testkit::Random;
 
@@ -31,17 +31,13 @@ fn round_trips_whatever_the_threads_and_levels() {
             ] {
                 let chunk = Pool::new(1).compress(&params, &data).unwrap();
                 assert!(chunk.len() <= len + 32);
-                assert_eq!(
-                    chunk,
-                    Pool::new(3).compress(&params, &data).unwrap(),
-                    "threads change {params:?}"
-                );
+                assert_eq!(chunk, pool(3).compress(&params, &data).unwrap(), "threads change {params:?}");
                 for level in Level::available() {
                     assert_eq!(chunk, Pool::new(1).level(level).compress(&params, &data).unwrap());
                 }
                 assert_eq!(decode(&chunk), data, "{params:?} {len}");
                 let parsed = Chunk::parse(&chunk).unwrap();
-                assert_eq!(Pool::new(3).decompress(&parsed).unwrap(), data);
+                assert_eq!(pool(3).decompress(&parsed).unwrap(), data);
             }
         }
     }

@@ -85,7 +85,7 @@ proptest! {
         let bytes = Pool::new(1).compress(&params, &data).expect("legal parameters");
         prop_assert!(bytes.len() <= max_encoded_len(data.len()));
         for level in Level::available() {
-            let again = Pool::new(3).level(level).compress(&params, &data).expect("as before");
+            let again = common::pool(3).level(level).compress(&params, &data).expect("as before");
             prop_assert!(again == bytes, "other bytes with 3 threads at {level:?}");
         }
 
@@ -99,7 +99,7 @@ proptest! {
             prop_assert!(out[..data.len()] == data && out[data.len()] == 0xDD, "at {level:?}");
         }
         let mut out = vec![0xDD; data.len()];
-        Pool::new(3).decompress_into(&chunk, ChunkContext::default(), &mut out).expect("with threads");
+        common::pool(3).decompress_into(&chunk, ChunkContext::default(), &mut out).expect("with threads");
         prop_assert!(out == data, "with threads");
 
         let mut decoder = Decoder::new(Level::best(), &mut work);
@@ -150,9 +150,9 @@ fn zeros_by_a_users_filter() {
     let params = Params::new(4).no_filter().slot(5, Filter::Other(160), 1).blocksize(Some(600));
     let source = vec![0xFF; 6000];
     for threads in [1, 2] {
-        let bytes = Pool::new(threads).compress_in(&params, around, &source).unwrap();
+        let bytes = common::pool(threads).compress_in(&params, around, &source).unwrap();
         let chunk = Chunk::parse(&bytes).unwrap();
-        assert_eq!(Pool::new(threads).decompress_in(&chunk, around).unwrap(), source);
+        assert_eq!(common::pool(threads).decompress_in(&chunk, around).unwrap(), source);
     }
 }
 
@@ -174,7 +174,7 @@ fn blocks_that_do_not_shrink_before_one_that_does_are_stored() {
             let len = encoder.encode(&source, &mut dst).unwrap();
             // Threads copy every block as it comes.
             assert_eq!(
-                Pool::new(3).compress(&params, &source).unwrap(),
+                common::pool(3).compress(&params, &source).unwrap(),
                 dst[..len],
                 "{codec:?}, {shrinking}"
             );

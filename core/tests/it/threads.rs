@@ -85,7 +85,7 @@ fn message(panic: Box<dyn std::any::Any + Send>) -> String {
 
 #[test]
 fn a_panic_of_the_caller_s_codec_or_filter_comes_back() {
-    const BLOCK: usize = 16 << 10;
+    const BLOCK: usize = 64 << 10;
     let mut slots = [FilterSlot::NONE; 6];
     slots[5] = FilterSlot::new(Filter::Other(201), 0);
     let codec = Params::new(1).no_filter().codec(Codec::Other(200)).blocksize(Some(BLOCK as u32));
@@ -233,7 +233,7 @@ fn the_bytes_depend_neither_on_the_room_nor_on_threads() {
             let params = Params::new(4).codec(codec).blocksize(Some(512)).no_filter().slot(5, filter, 0);
             let whole = Pool::new(1).compress(&params, &data).unwrap();
             for threads in [1, 3] {
-                let mut pool = Pool::new(threads);
+                let mut pool = crate::common::pool(threads);
                 for room in whole.len() - 40..data.len() + 80 {
                     let mut chunk = vec![0xA5; room];
                     let done = pool.compress_into(&params, ChunkContext::default(), &data, &mut chunk);

@@ -5,7 +5,7 @@ use crate::support;
 
 use blosc_core::chunk::lazy::LazyChunk;
 use blosc_core::filter::{bitshuffle, shuffle};
-use blosc_core::{Chunk, Decoder, Level, Limits, Out, Pool, Special};
+use blosc_core::{Chunk, Decoder, Level, Limits, Out, Special};
 use serde_json::Value;
 use support::{Vectors, chunk_context, decode, guarded, number, sha256, text};
 
@@ -38,7 +38,7 @@ fn whole_chunk(record: &Value, bytes: &[u8]) {
         assert_eq!(decode(level, &chunk, around).unwrap(), data, "{name} at {level:?}");
     }
     let mut threaded = vec![0xDD; data.len()];
-    Pool::new(3).decompress_into(&chunk, around, &mut threaded).unwrap();
+    crate::common::pool(3).decompress_into(&chunk, around, &mut threaded).unwrap();
     assert_eq!(threaded, data, "{name} with threads");
 
     let mut work = vec![0; Decoder::work_len(&chunk)];

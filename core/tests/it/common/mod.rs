@@ -2,6 +2,8 @@
 #![allow(dead_code, unused_imports)] // examples use a part of it
 
 use blosc_core::Codec;
+#[cfg(feature = "alloc")]
+use blosc_core::Pool;
 pub use blosc_testkit::{Random as Rng, count, emulated};
 
 /// Codecs that this build writes.
@@ -19,6 +21,25 @@ pub fn encodes(codec: Codec) -> bool {
         Codec::Zstd => cfg!(feature = "zstd-c"),
         other => panic!("whether {other} is written is not known here"),
     }
+}
+
+/// A pool of the caller's threads, which work on chunks that are too small for a thread to be started.
+#[cfg(feature = "alloc")]
+pub fn pool(threads: usize) -> Pool {
+    #[cfg(feature = "std")]
+    {
+        struct Scoped;
+        impl blosc_core::Runner for Scoped {
+            fn run(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+                std::thread::scope(|scope| {
+                    (0..jobs).for_each(|number| drop(scope.spawn(move || job(number))))
+                });
+            }
+        }
+        Pool::new(threads).runner(Some(&Scoped))
+    }
+    #[cfg(not(feature = "std"))]
+    Pool::new(threads)
 }
 
 /// Named buffers of `len` bytes: from constant to random, with the shapes filters leave behind.

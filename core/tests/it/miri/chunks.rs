@@ -1,7 +1,7 @@
 //! Chunks: the small fixtures whole and damaged, every codec with every filter, threads, dictionaries.
 
 use super::{exact, mixed};
-use crate::common::Rng;
+use crate::common::{Rng, pool};
 use crate::support;
 use blosc_core::chunk::Plan;
 use blosc_core::*;
@@ -115,10 +115,10 @@ fn chunks(codecs: &[Codec], threads: usize, lens: &[usize]) {
                     let split = *split;
                     let data = exact(&mixed(len as u64, len));
                     let params = params.codec(codec).level(5).split(split).blocksize(Some(800)).fit(len);
-                    let bytes = exact(&Pool::new(threads).compress(&params, &data).unwrap());
+                    let bytes = exact(&pool(threads).compress(&params, &data).unwrap());
                     let chunk = Chunk::parse(&bytes).unwrap();
                     for level in levels() {
-                        let back = Pool::new(threads).level(level).decompress(&chunk).unwrap();
+                        let back = pool(threads).level(level).decompress(&chunk).unwrap();
                         if name != "trunc" && name != "inttrunc" {
                             assert_eq!(&back[..], &data[..]);
                         }
@@ -159,11 +159,10 @@ fn chunk_zlib() {
 
 #[test]
 fn chunk_threads() {
-    // Over the least that is worth a thread.
-    let data: Vec<u8> = vec![7; 300_000];
-    let params = Params::new(4).codec(Codec::Lz4).level(5).blocksize(Some(100_000));
-    let bytes = Pool::new(3).compress(&params, &data).unwrap();
-    assert_eq!(Pool::new(3).decompress(&Chunk::parse(&bytes).unwrap()).unwrap(), data);
+    let data: Vec<u8> = vec![7; 30_000];
+    let params = Params::new(4).codec(Codec::Lz4).level(5).blocksize(Some(10_000));
+    let bytes = pool(3).compress(&params, &data).unwrap();
+    assert_eq!(pool(3).decompress(&Chunk::parse(&bytes).unwrap()).unwrap(), data);
 }
 
 #[test]
