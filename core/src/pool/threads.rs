@@ -379,7 +379,7 @@ fn place_ready<'w, 'd>(
             }
             if let Some(place) = state.places.take(ready.block) {
                 drop(state);
-                if ready.is_source {
+                if ready.is_source && place.len() > 5 {
                     write_stored(plan.block_src(next)?, place);
                 } else {
                     place.copy_from_slice(ready.buffer.get(..place.len()).unwrap_or_default());

@@ -155,6 +155,26 @@ fn stored_blocks_are_those_of_one_thread() {
     }
 }
 
+/// A block of one byte is as long as a run as it is stored; which of both is written depends on the blocks before it.
+#[test]
+fn blocks_of_one_byte_are_those_of_one_thread() {
+    for codec in [Codec::BloscLz, Codec::Lz4, Codec::Zstd].into_iter().filter(|&codec| encodes(codec)) {
+        let ends: Vec<u8> = [vec![0; 8264], vec![1; 1069]].concat();
+        for (data, typesize, block) in [
+            (&ends[..], 2, None),
+            (&ends[..8001], 1, Some(4000)),
+            (&random(4001), 1, Some(1000)),
+            (&[7, 0, 9, 0, 0, 3, 3], 1, Some(1)),
+            (&[1; 300], 1, Some(299)),
+        ] {
+            let params = Params::new(typesize).codec(codec).no_filter().blocksize(block);
+            let many = crate::common::pool(3).compress(&params, data).unwrap();
+            assert_eq!(many, Pool::new(1).compress(&params, data).unwrap(), "{codec} {block:?}");
+            assert_eq!(crate::common::pool(3).decompress(&Chunk::parse(&many).unwrap()).unwrap(), data);
+        }
+    }
+}
+
 #[test]
 fn chunks_without_streams_are_those_of_one_thread() {
     let data = random((9 << 20) + 13);

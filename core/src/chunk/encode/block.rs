@@ -103,7 +103,9 @@ impl<'w> BlockEncoder<'w> {
             return Ok((self.encode(index, dst, context)?, false));
         }
         let stored = self.plan.block_src(index)?.len().saturating_add(4);
-        let block = self.encode_within(index, dst, stored.saturating_sub(1), context)?;
+        // One byte is a run of itself, which takes as many bytes: it is written where blocks before it have shrunk.
+        let most = if stored == 5 { dst.len() } else { stored.saturating_sub(1) };
+        let block = self.encode_within(index, dst, most, context)?;
         Ok((block, block.len >= stored))
     }
 
