@@ -69,8 +69,8 @@ pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<usize, Error> {
 /// Scratch memory, codec contexts and a number of threads: what a host keeps to read and write many
 /// chunks. Nothing is shared between pools and nothing is global.
 ///
-/// Scratch memory is kept from chunk to chunk until the pool is dropped: for the calling thread what its largest block took,
-/// three to five times that block; for each thread of chunks that several work on as much again, but nothing above 64 MiB.
+/// The pool keeps scratch memory until it is dropped: three to five times the largest block for chunks that one thread works on,
+/// and as much for each thread of chunks that several work on, if that is at most 64 MiB.
 pub struct Pool {
     level: Level,
     scratch: Scratch,
@@ -80,8 +80,8 @@ pub struct Pool {
 
 impl Pool {
     /// A pool that uses up to `threads` threads, the caller's included (0: one per core), and the best kernels of this
-    /// machine. At most 256 threads are used, or one per core where there are more cores; of a chunk one for each MiB,
-    /// with slow codecs one for each 512 KiB, since starting a thread costs as much.
+    /// machine. At most 256 threads are used, or one per core where there are more cores; for a chunk one is used for each
+    /// MiB, with slow codecs one for each 512 KiB, since starting a thread takes as long as less would save.
     pub fn new(threads: usize) -> Pool {
         #[cfg(not(feature = "std"))]
         let _ = threads;

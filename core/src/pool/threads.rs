@@ -186,7 +186,7 @@ impl Team {
             }
         };
         let worker = |scratch: &mut Scratch| {
-            // Enough from the start: `with_decoder` would begin again, and a block that was taken would be nobody's.
+            // `with_decoder` runs again where memory is short, and the block that was taken before would never be decoded.
             grow(&mut scratch.work, work_len);
             scratch.with_decoder(level, chunk, chunk_context, take_blocks)
         };
@@ -265,7 +265,7 @@ impl Team {
                 state.taken += 1;
                 drop(state);
                 grow(&mut buffer, plan.max_block_len());
-                // Bytes may depend on how much room there is.
+                // A codec may write other bytes where it has more room.
                 let room = buffer.get_mut(..plan.max_block_len()).unwrap_or_default();
                 let (block, is_source) = blocks.encode_unless_stored(index, room, context)?;
                 state = lock(&workers.shared);
@@ -379,6 +379,7 @@ fn place_ready<'w, 'd>(
             }
             if let Some(place) = state.places.take(ready.block) {
                 drop(state);
+                // A block of one byte, behind the four of its length, has been encoded: as a run.
                 if ready.is_source && place.len() > 5 {
                     write_stored(plan.block_src(next)?, place);
                 } else {
